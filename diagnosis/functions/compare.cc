@@ -85,7 +85,7 @@ double CoreWaitOf(const RankStacks& mine, const std::vector<const RankStacks*>& 
 // Leaves those of `large` that are more than chance and waiting for a core; says why where none is.
 // A place has its part of that waiting, as it has of what the rank does.
 std::string SiftOut(const Compared& compared, const CompareLimits& limits, Candidates& large) {
-  const Candidate most = *InnermostOf(large);
+  const Candidate most = *InnermostOf(compared.mine, large);
   const double waited = CoreWaitOf(compared.mine, compared.peers);
   const auto own = [&](const Candidate& each) { return each.excess() - waited * each.mine.whole; };
   std::erase_if(large, [&](const Candidate& each) {
@@ -119,6 +119,21 @@ std::string TooSmallInWords(const std::vector<HotFunction>& table, double excess
   }
   return absl::StrFormat("%s, of which %s holds most, %.0f %%", spread, FunctionInWords(most),
                          100 * beyond / excess);
+}
+
+// Why a place in which its peers spend time as well is nobody's fault: the rank does more of what
+// they all do, or does it all more slowly. Waiting for others hides how much of the rest has grown.
+std::string SharedInWords(const Candidates& all, const Candidate& named, double of_loss,
+                          const CompareLimits& limits) {
+  if (GrownAlike(all, named, {limits.shared, limits.alike})) {
+    return "a function that has grown more than others: all that it does takes longer alike";
+  }
+  if (named.peers < limits.shared || of_loss == 0 || of_loss >= kMostOfLoss) return "";
+  return absl::StrFormat(
+      "a function that explains most of what is lost: %s, where its peers spend time too (%.0f %%, "
+      "it %.0f %%), explains %.0f %% of it",
+      FunctionInWords(HotOf(named, LineOf(all, named))), 100 * named.peers, 100 * named.mine.whole,
+      100 * of_loss);
 }
 
 std::string MissingOn(const StackCapture& capture, RankId culprit, const CompareLimits& limits) {
@@ -164,14 +179,13 @@ Detail CompareFunctions(const StackCapture& capture, RankId culprit,
   out.missing = large.empty() ? TooSmallInWords(out.functions, excess, limits)
                               : SiftOut(compared, limits, large);
   if (!out.missing.empty()) return out;
-  const Candidate* named = InnermostOf(large);
-  if (GrownAlike(all, *named, {limits.shared, limits.alike})) {
-    out.missing = "a function that has grown more than others: all that it does takes longer alike";
-  } else {
-    out.where = HotOf(*named, LineOf(all, *named));
-    out.of_loss = lost > 0 ? std::min(1.0, named->excess() / lost) : 0;
-    AddDoing(mine, others, named->excess(), limits, out);
-  }
+  const Candidate& named = *InnermostOf(mine, large);
+  const double of_loss = lost > 0 ? std::min(1.0, named.excess() / lost) : 0;
+  out.missing = SharedInWords(all, named, of_loss, limits);
+  if (!out.missing.empty()) return out;
+  out.where = HotOf(named, LineOf(all, named));
+  out.of_loss = of_loss;
+  AddDoing(mine, others, named.excess(), limits, out);
   return out;
 }
 

@@ -23,6 +23,10 @@
 
 namespace fathom::diagnosis {
 
+// Of what is lost: a function that holds less is told as the part that it is, or, where peers spend
+// time in it as well, not at all.
+inline constexpr double kMostOfLoss = 0.5;
+
 struct CompareLimits {
   std::uint64_t least_samples = 40;  // of the culprit, and of each peer
   double part_of_loss = 0.2;         // of what the job loses

@@ -19,13 +19,34 @@ double MedianShare(const std::vector<PlaceShares>& peers, const Place& place, bo
   return Median(std::move(shares));
 }
 
-// Further in: less of the time, or as much of it deeper.
-bool Inner(const Candidate& a, const Candidate& b) {
-  constexpr double kSame = 0.95;
-  if (a.mine.whole < kSame * b.mine.whole) return true;
-  if (b.mine.whole < kSame * a.mine.whole) return false;
-  if (a.mine.depth != b.mine.depth) return a.mine.depth < b.mine.depth;
-  return a.place.line != 0 && b.place.line == 0;
+bool Shows(const CapturedFrame& frame, const Place& place) {
+  return !frame.internal && frame.function == place.function && frame.file == place.file &&
+         (place.line == 0 || place.line == frame.line);
+}
+
+// How far in each stack shows it: 0 is the innermost frame, and as many as there are frames none.
+std::vector<std::size_t> DepthsOf(const RankStacks& stacks, const Place& place) {
+  std::vector<std::size_t> depths;
+  for (const CapturedStack& stack : stacks.stacks) {
+    const auto at =
+        std::find_if(stack.frames.begin(), stack.frames.end(),
+                     [&](std::uint32_t frame) { return Shows(stacks.frames[frame], place); });
+    depths.push_back(static_cast<std::size_t>(at - stack.frames.begin()));
+  }
+  return depths;
+}
+
+bool Inner(const RankStacks& stacks, const Candidate& a, const Candidate& b) {
+  const std::vector<std::size_t> of_a = DepthsOf(stacks, a.place), of_b = DepthsOf(stacks, b.place);
+  std::uint64_t inner = 0, outer = 0;
+  for (std::size_t i = 0; i < stacks.stacks.size(); ++i) {
+    const std::size_t none = stacks.stacks[i].frames.size();
+    if (of_a[i] == none || of_b[i] == none || of_a[i] == of_b[i]) continue;
+    (of_a[i] < of_b[i] ? inner : outer) += stacks.stacks[i].samples;
+  }
+  if (inner != outer) return inner > outer;
+  if ((a.place.line != 0) != (b.place.line != 0)) return a.place.line != 0;
+  return a.mine.whole < b.mine.whole;
 }
 
 // What calls all that the rank does, and has no excess in itself, is no place of it.
@@ -52,9 +73,7 @@ std::vector<bool> ShowsPlace(const RankStacks& stacks, const Place& place) {
   std::vector<bool> shows;
   for (const CapturedStack& stack : stacks.stacks) {
     const bool there = std::any_of(stack.frames.begin(), stack.frames.end(), [&](std::uint32_t at) {
-      const CapturedFrame& frame = stacks.frames[at];
-      return !frame.internal && frame.function == place.function && frame.file == place.file &&
-             (place.line == 0 || place.line == frame.line);
+      return Shows(stacks.frames[at], place);
     });
     shows.push_back(there && !WaitsInCollective(stacks, stack));
   }
@@ -68,7 +87,7 @@ PlaceShares SharesOf(const RankStacks& stacks) {
     if (WaitsInCollective(stacks, stack)) continue;
     const double share = static_cast<double>(stack.samples) / static_cast<double>(stacks.samples);
     std::set<Place> seen;
-    double depth = 0;
+    bool innermost = true;
     for (const std::uint32_t at : stack.frames) {
       const CapturedFrame& frame = stacks.frames[at];
       if (frame.internal) continue;
@@ -78,13 +97,11 @@ PlaceShares SharesOf(const RankStacks& stacks) {
         PlaceShare& told = shares[place];
         told.whole += share;
         told.line = told.line || line == frame.line;
-        told.depth += share * depth;
-        if (depth == 0) told.own += share;
+        if (innermost) told.own += share;
       }
-      ++depth;
+      innermost = false;
     }
   }
-  for (auto& [place, told] : shares) told.depth /= told.whole;
   return shares;
 }
 
@@ -115,10 +132,10 @@ Candidates LargeOf(const Candidates& all, double least) {
   return large;
 }
 
-const Candidate* InnermostOf(const Candidates& all) {
+const Candidate* InnermostOf(const RankStacks& stacks, const Candidates& all) {
   const Candidate* best = nullptr;
   for (const Candidate& each : all) {
-    if (best == nullptr || Inner(each, *best)) best = &each;
+    if (best == nullptr || Inner(stacks, each, *best)) best = &each;
   }
   return best;
 }

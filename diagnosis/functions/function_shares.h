@@ -27,7 +27,6 @@ struct Place {
 struct PlaceShare {
   double whole = 0;   // of its samples that show the place
   double own = 0;     // of these, those in which it is the innermost of the user's own
-  double depth = 0;   // frames of the user's own further in, mean
   bool line = false;  // it is the line of a frame, or a frame without one (an op, native code)
 };
 
@@ -69,8 +68,10 @@ double ExcessOf(const Candidates& all);
 // itself.
 Candidates LargeOf(const Candidates& all, double least);
 
-// Null: there is none.
-const Candidate* InnermostOf(const Candidates& all);
+// The one that lies further in than each other wherever a stack shows both; a line before its
+// function, and of two that no stack shows together the one with less of the time. Stacks that end
+// too soon (a generator's, read while it moves) do not count against it. Null: there is none.
+const Candidate* InnermostOf(const RankStacks& stacks, const Candidates& all);
 
 // Whether most of what the culprit does besides has grown as the place has.
 bool GrownAlike(const Candidates& all, const Candidate& named, const AlikeLimits& limits);

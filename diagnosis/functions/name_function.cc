@@ -20,7 +20,6 @@ namespace {
 constexpr char kSource[] = "stack capture";
 constexpr char kTrace[] = "trace";
 constexpr double kConvictedSigmas = 2.5;  // its verdict says who, and how much
-constexpr double kMostOfLoss = 0.5;       // less is told as the part that it is
 
 std::string BaseOf(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 

@@ -32,6 +32,16 @@ TEST(CompareFunctions, NamesTheInnermostFunctionThatOnlyTheCulpritIsIn) {
   EXPECT_EQ(found.peers, 3u);
 }
 
+// A generator that moves while it is read has lost its callers.
+TEST(CompareFunctions, StacksThatEndTooSoonDoNotMakeTheCallerTheInnermost) {
+  const std::string decode = "decode /job/data.py:12", act = "act /job/plant.py:71";
+  const std::vector<Stack> more = {{{decode, act, kForward, kMain}, 190}, {{decode}, 30}};
+  const Detail found = CompareFunctions(Captured(Rank(60, 110, more)), RankId(2), kPeers, 0.55);
+  ASSERT_TRUE(found.known()) << found.missing;
+  EXPECT_EQ(found.where.function, "decode");
+  EXPECT_NEAR(found.where.share, 0.55, 1e-9);
+}
+
 TEST(CompareFunctions, NamesTheLineOfAFunctionThatAllAreIn) {
   const Detail found = CompareFunctions(
       Captured(Rank(60, 110, {{{"train /job/train.py:105", kMain}, 220}})), RankId(2), kPeers, 0.5);
@@ -89,6 +99,18 @@ TEST(CompareFunctions, OneThatHoldsAllOfTheDifferenceIsNamedWithThePartOfTheLoss
   ASSERT_TRUE(found.known()) << found.missing;
   EXPECT_EQ(found.where.function, "write_metrics");
   EXPECT_NEAR(found.of_loss, 0.2 / 0.55, 0.01);
+}
+
+// A larger batch: forward has grown, and backward too, which its waits for others hide.
+TEST(CompareFunctions, OneThatHoldsAPartAndInWhichPeersAreAsWellIsNotNamed) {
+  const Detail found = CompareFunctions(Captured(Rank(150, 120)), RankId(2), kPeers, 0.55);
+  EXPECT_FALSE(found.known()) << FunctionInWords(found.where);
+  EXPECT_EQ(found.missing,
+            "a function that explains most of what is lost: train (train.py:99), where its peers "
+            "spend time too (15 %, it 38 %), explains 40 % of it");
+  const Detail most = CompareFunctions(Captured(Rank(240, 120)), RankId(2), kPeers, 0.55);
+  ASSERT_TRUE(most.known()) << most.missing;
+  EXPECT_EQ(most.where.line, 99u);
 }
 
 TEST(CompareFunctions, OneThatHoldsHardlyAnythingOfTheLossIsNotNamed) {
