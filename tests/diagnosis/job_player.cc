@@ -6,6 +6,10 @@
 namespace fathom::diagnosis::testing {
 namespace {
 
+bool Comes(const Fault& fault, int iteration) {
+  return iteration >= fault.from && (iteration - fault.from) % fault.every == 0;
+}
+
 constexpr std::int64_t kStart = 1'000'000'000;  // so that no time is 0
 constexpr std::int64_t kCallNs = 30'000;        // of an API call
 
@@ -106,7 +110,7 @@ double JobPlayer::Slowdown(const PlayedRank& rank) const {
   double factor = 1;
   for (const Fault& f : spec_.faults) {
     const bool here = f.rank / spec_.ranks_per_node == rank.rank / spec_.ranks_per_node;
-    if (f.kind == FaultKind::kContention && here && rank.iteration >= f.from) {
+    if (f.kind == FaultKind::kContention && here && Comes(f, rank.iteration)) {
       factor += f.ms / spec_.iteration_ms;
     }
   }
@@ -184,7 +188,7 @@ std::int64_t JobPlayer::Transfer(std::size_t group, int iteration) {
   for (const Fault& f : spec_.faults) {
     const auto& members = groups_[group].members;
     const bool mine = std::find(members.begin(), members.end(), RankId(f.rank)) != members.end();
-    if (f.kind == FaultKind::kLink && mine && iteration >= f.from) ms += f.ms / 3;
+    if (f.kind == FaultKind::kLink && mine && Comes(f, iteration)) ms += f.ms / 3;
   }
   return Ns(ms);
 }

@@ -224,6 +224,18 @@ void NoteHeldBack(const Case& c, const Ledger& ledger, const RankAccount& accoun
   findings.held_back.push_back(std::move(verdict));
 }
 
+// Threads that carry its communication out wait for cores as well, and what they are late by counts
+// for nobody: its own wait alone is the most of anybody's, and shows in most slow iterations.
+void NoteMostHeldBack(const Case& c, const Ledger& ledger, Findings& findings) {
+  const auto most = std::max_element(
+      ledger.ranks.begin(), ledger.ranks.end(),
+      [](const auto& a, const auto& b) { return a.typical.total < b.typical.total; });
+  if (most == ledger.ranks.end() || !WaitsForCores(most->typical, c.config)) return;
+  const bool mostly = 2 * most->judged >= ledger.iterations &&
+                      Ratio(most->shows, most->judged) >= c.config.mostly_share;
+  if (mostly) NoteHeldBack(c, ledger, *most, {}, findings);
+}
+
 void JudgeCandidate(const Case& c, const Ledger& ledger, const RankAccount& account,
                     const Accounts& candidates, double explained, Findings& findings) {
   const std::string rank = absl::StrCat("rank ", account.rank.value);
@@ -329,7 +341,9 @@ void JudgeSlowness(const Case& c, const Ledger& ledger, Findings& findings) {
   }
   if (candidates.empty()) {
     JudgeGroups(c, ledger, findings);
-    if (findings.verdicts.empty()) Abstain(findings, NobodyTakesLonger(c, ledger));
+    if (!findings.verdicts.empty()) return;
+    NoteMostHeldBack(c, ledger, findings);
+    Abstain(findings, NobodyTakesLonger(c, ledger));
     return;
   }
   if (JudgeTogether(c, ledger, left, findings)) return;

@@ -6,6 +6,8 @@
 #include "diagnosis/wording/command.h"
 #include "diagnosis/wording/phrase.h"
 #include "gtest/gtest.h"
+#include "tests/diagnosis/job_builder.h"
+#include "tests/diagnosis/live_session.h"
 
 namespace fathom::diagnosis {
 namespace {
@@ -76,6 +78,35 @@ TEST(AnswerableTest, IsAllButTheWaitsForCoresThatOthersMake) {
   crowded.crowding = 0.04;
   EXPECT_NEAR(AnswerableFor(crowded, {}), 0.07, 1e-9) << "its computing brings waits along";
   EXPECT_NEAR(AnswerableFor(Of(0.05, 0, 0, 0.05, 0), {}), 0.10, 1e-9) << "it computes much more";
+}
+
+// Rank 2 waits for a core in every second slow iteration, and in the others all transfers take
+// long, as where the threads that carry them out are without one.
+testing::JobSpec StarvedByTurns() {
+  testing::JobSpec spec;
+  spec.ranks_per_node = 1;
+  spec.iterations = 50;
+  spec.jitter = 0.02;
+  spec.preempt_rate = 0;
+  spec.faults = {{testing::FaultKind::kContention, 2, 30, 2, 1 << 30, 100},
+                 {testing::FaultKind::kLink, 2, 31, 2, 1 << 30, 100}};
+  return spec;
+}
+
+TEST(HeldBackTest, WhoseOwnWaitsShowInHalfOfTheSlowIterationsIsALead) {
+  const Diagnosis told = testing::RunLive(testing::PlayJob(StarvedByTurns()), {}).diagnosis;
+  EXPECT_TRUE(told.verdicts.empty());
+  ASSERT_EQ(told.held_back.size(), 1u);
+  EXPECT_EQ(told.held_back[0].entity.ranks, std::vector<RankId>{RankId(2)});
+  EXPECT_EQ(told.held_back[0].grade, Grade::kHypothesis);
+}
+
+TEST(HeldBackTest, InAQuarterOfThemItIsNone) {
+  testing::JobSpec spec = StarvedByTurns();
+  spec.faults[0].every = 4;
+  spec.faults[1].every = 1;
+  const Diagnosis told = testing::RunLive(testing::PlayJob(spec), {}).diagnosis;
+  EXPECT_TRUE(told.held_back.empty());
 }
 
 TEST(OddsTest, GrowWithEveryShowAndFallWithEveryMiss) {
