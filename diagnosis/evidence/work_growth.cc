@@ -101,6 +101,12 @@ std::optional<WorkGrowth> WorkGrowthOf(const Case& c, RankId rank) {
   return most;
 }
 
+double FlopGrowthOf(const Case& c, RankId rank) {
+  const auto flop = [](const RankIteration& row) { return static_cast<double>(row.mega_flop); };
+  const double before = Median(FiguresIn(c, rank, c.graph.baseline(), flop));
+  return before > 0 ? Median(FiguresIn(c, rank, c.graph.irregular(), flop)) / before : 0;
+}
+
 OwnTime OwnTimeOf(const Case& c, RankId rank) {
   const auto median = [&](const std::vector<Iteration>& wanted, auto figure) {
     return Median(FiguresIn(c, rank, wanted, figure));

@@ -27,6 +27,10 @@ struct WorkGrowth {
 
 std::optional<WorkGrowth> WorkGrowthOf(const Case& c, RankId rank);
 
+// How many times the FLOP of its products of matrices are what they were; 0: not known. A function
+// of its own may make them, so that they count for no work that is asked of it.
+double FlopGrowthOf(const Case& c, RankId rank);
+
 // Medians over iterations; 0 where they are not known.
 struct OwnTime {
   double before = 0, now = 0;                  // no wait for others

@@ -97,6 +97,8 @@ const char* InWords(WorkKind kind) {
       return "elements of its batches";
     case WorkKind::kBytes:
       return "bytes of its communication";
+    case WorkKind::kProducts:
+      return "FLOP of its products of matrices";
   }
   return "";
 }
@@ -206,6 +208,7 @@ void AddEvidence(const JobView& view, const Accused& accused, Verdict& verdict) 
 
 void AddCounter(const Accused& accused, Verdict& verdict) {
   const Outlier& outlier = accused.outlier;
+  AddMoreProducts(accused.flop_ratio, "its peers'", kSource, verdict);
   verdict.counter_evidence.push_back({"The next of those that do the same, beyond its peers.",
                                       outlier.next, "s", outlier.excess, kSource});
   if (accused.share.from_start) {

@@ -80,6 +80,7 @@ void CompareWork(const Peers& peers, const Outlier& outlier, Accused& accused) {
     ratio = std::max(elements, bytes);
   }
   accused.work_ratio = ratio > 0 ? ratio : 1;
+  accused.flop_ratio = WorkRatio(peers, outlier, WorkKind::kProducts);
 }
 
 Cause CauseOfRank(const Accused& accused, const Peers& peers, const AccountLimits& limits) {

@@ -25,7 +25,8 @@ struct Accused {
   double dataloader = 0;  // likewise
   double work_ratio = 1;  // its work against its peers', in what tells most
   WorkKind work = WorkKind::kBytes;
-  std::string where;  // of channels: what they have in common, in words
+  double flop_ratio = 0;  // of its products of matrices against its peers'; 0: not known
+  std::string where;      // of channels: what they have in common, in words
   std::vector<RankId> victims;
   double loss_share = 0;         // of the iterations: what taking it out wins back
   std::size_t shows_played = 0;  // of the iterations in which it shows: rows are at hand, a rank

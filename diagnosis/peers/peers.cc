@@ -137,7 +137,7 @@ OwnPieces PiecesOf(const RankIteration& rank, const RowSums& sums) {
   pieces.dataloader = LoadingOf(rank).Seconds();
   pieces.stage_work = StageWorkOf(rank).Seconds();
   pieces.work = {static_cast<double>(rank.blocks), static_cast<double>(rank.batch_elements),
-                 sums.bytes};
+                 sums.bytes, 1e6 * rank.mega_flop};
   pieces.known = rank.duration.count > 0;
   return pieces;
 }

@@ -27,9 +27,10 @@
 namespace fathom::diagnosis {
 
 // What counts work: blocks of threads that its kernels ran, elements of the batches that it was
-// given, bytes that it communicated.
-enum class WorkKind : std::uint8_t { kBlocks, kElements, kBytes };
-inline constexpr std::size_t kWorkKinds = 3;
+// given, bytes that it communicated; FLOP of its products of matrices, which a function of its own
+// may make.
+enum class WorkKind : std::uint8_t { kBlocks, kElements, kBytes, kProducts };
+inline constexpr std::size_t kWorkKinds = 4;
 
 // What one rank did in one iteration.
 struct OwnPieces {

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "diagnosis/evidence/work_growth.h"
 #include "diagnosis/model/lookup.h"
 #include "diagnosis/wording/command.h"
 #include "diagnosis/wording/function.h"
@@ -327,6 +328,16 @@ void AdviseWhereToRun(const std::string& node, Verdict& verdict) {
   absl::StrAppend(&verdict.action_text, " Run the command on node ", node, ".");
 }
 
+void AddMoreProducts(double times, const char* those, const char* source, Verdict& verdict) {
+  constexpr double kMore = 1.2;
+  if (verdict.cause != Cause::kComputeSlow || times < kMore) return;
+  AddCounter(verdict,
+             absl::StrCat("The FLOP of its products of matrices in an iteration, against ", those,
+                          ": it has more to compute (a larger batch, longer sequences, a function "
+                          "of its own), which no device is to blame for."),
+             times, "x", 1, source);
+}
+
 void DescribeSlowRank(const Case& c, const Ledger& ledger, const RankAccount& account,
                       Verdict& verdict) {
   const double own = std::max(account.typical.total, account.path_typical);
@@ -341,6 +352,7 @@ void DescribeSlowRank(const Case& c, const Ledger& ledger, const RankAccount& ac
       Lost(verdict.cost.gpu_hours));
   AddSlowEvidence(c, ledger, account, verdict);
   AddSlowCounter(ledger, account, verdict);
+  AddMoreProducts(FlopGrowthOf(c, account.rank), "those before", "walk_back", verdict);
   verdict.would_change.push_back(absl::StrFormat(
       "Slow iterations in which rank %d takes no longer than before.", account.rank.value));
   for (const SignalState& signal : c.view.signals) {

@@ -52,6 +52,11 @@ void AdviseOnRank(const JobView& view, RankId rank, Verdict& verdict);
 // Adds to the action text on which node to run its command; nothing where `node` is empty.
 void AdviseWhereToRun(const std::string& node, Verdict& verdict);
 
+// Of a verdict on computing, where the FLOP of the rank's products of matrices are so many times
+// `those` ("its peers'"): that it has more to do speaks against its device. Nothing where they are
+// about as many, or 0.
+void AddMoreProducts(double times, const char* those, const char* source, Verdict& verdict);
+
 // Fills sentence, evidence, counter-evidence and would_change of a slow rank's verdict.
 void DescribeSlowRank(const Case& c, const Ledger& ledger, const RankAccount& account,
                       Verdict& verdict);

@@ -164,6 +164,29 @@ TEST(AccountingTest, ALittleMoreInItsBatchesDoesNotExcuseADevice) {
   EXPECT_EQ(verdicts[0].cause, Cause::kComputeSlow);
 }
 
+// A function of its own may make them, so that they excuse nobody; they are told.
+TEST(AccountingTest, MoreProductsOfMatricesSpeakAgainstAFaultOfTheDevice) {
+  JobSpec spec = Spec(JobType::kDdp, 4, 12, 1);
+  spec.faults = {{FaultKind::kCompute, 1, 0, 1, 1 << 30, 60}};
+  JobView view = PlayJob(spec);
+  const auto counters_of = [&](std::uint32_t mega_flop) {
+    for (IterationSummary& it : view.window) {
+      for (RankIteration& rank : it.ranks) rank.mega_flop = rank.rank == RankId(1) ? mega_flop : 20;
+    }
+    const std::vector<Verdict> verdicts = VerdictsOn(view, *AccountOf(view));
+    EXPECT_EQ(verdicts.size(), 1u);
+    EXPECT_EQ(verdicts[0].cause, Cause::kComputeSlow);
+    std::vector<double> times;
+    for (const Evidence& each : verdicts[0].counter_evidence) {
+      if (each.statement.find("FLOP") != std::string::npos) times.push_back(each.value);
+    }
+    return times;
+  };
+  EXPECT_EQ(counters_of(60), std::vector<double>{3});
+  EXPECT_TRUE(counters_of(22).empty()) << "hardly more";
+  EXPECT_TRUE(counters_of(0).empty()) << "not known";
+}
+
 // Stages of a pipeline compute what they are given; what their hosts spend on garbage, on their
 // batches or asleep is no stage's work.
 TEST(AccountingTest, AStageIsNamedByWhatItsHostSpends) {
