@@ -20,6 +20,7 @@
 #include "diagnosis/slowness/judge/ranking.h"
 #include "diagnosis/slowness/rules/hot_experts.h"
 #include "diagnosis/slowness/rules/odd_path.h"
+#include "diagnosis/slowness/rules/rare_spikes.h"
 
 namespace fathom::diagnosis {
 namespace {
@@ -163,6 +164,13 @@ void AddPath(const Case& c, Findings& findings) {
   }
 }
 
+// Iterations that are rarely long, and always by the same rank, are in no window together.
+void AddSpikes(const Case& c, Findings& findings) {
+  if (c.suspicion.slow || c.suspicion.stalled) return;
+  if (std::any_of(findings.verdicts.begin(), findings.verdicts.end(), Convicts)) return;
+  if (auto verdict = FindRareSpikes(c)) findings.verdicts.push_back(*std::move(verdict));
+}
+
 Diagnosis DiagnoseOne(const JobView& view, const Suspicion& suspicion,
                       const std::set<Iteration>& explained, const DiagnosisConfig& config,
                       const Topology* topology) {
@@ -185,6 +193,7 @@ Diagnosis DiagnoseOne(const JobView& view, const Suspicion& suspicion,
                           [](const Verdict& verdict) { return NamesSomebody(verdict); });
   AddAccount(c, findings, out);
   AddPath(c, findings);
+  AddSpikes(c, findings);
   DropSlownessWhenStuck(findings.verdicts);
   std::stable_sort(findings.verdicts.begin(), findings.verdicts.end(), Stronger);
   out.verdicts = std::move(findings.verdicts);

@@ -266,6 +266,22 @@ struct PastIteration {
   bool regular = true;
 };
 
+// A single long iteration between regular ones, and whose own time made it so.
+struct Spike {
+  Iteration index;
+  WallNs begin;
+  Nanos lost;                     // of the job, beyond what is usual
+  RankId rank = kNoRank;          // kNoRank: nobody's alone
+  Nanos own;                      // of the rank, beyond what is usual for it
+  Nanos compute, gc, dataloader;  // of that
+};
+
+// Those that have been seen; a window is too short to hold several.
+struct SpikeMemory {
+  Iteration judged{-1};       // none is missing up to here
+  std::vector<Spike> spikes;  // the newest, by index
+};
+
 struct JobView {
   std::string name;
   std::uint32_t world_size = 0;
@@ -284,6 +300,7 @@ struct JobView {
   ScheduleTrace schedule;           // of a job whose trace names its ops; empty live
   Episode episode;                  // Suspicion::episode of the last Watch(); optional
   std::vector<PastIteration> past;  // Suspicion::past of the last Watch(); by index; optional
+  SpikeMemory spikes;               // Suspicion::spikes likewise
 };
 
 }  // namespace fathom::diagnosis

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "diagnosis/stats/binomial.h"
 #include "diagnosis/stats/robust.h"
 
 namespace fathom::diagnosis {
@@ -47,19 +48,6 @@ struct Part {
   std::size_t first = 0;
   std::size_t last = 0;  // behind the last
 };
-
-// The chance of `least` or more successes of `n`, each with chance p in (0, 1).
-double BinomialTail(std::size_t n, std::size_t least, double p) {
-  const auto count = static_cast<double>(n);
-  double sum = 0;
-  for (std::size_t k = least; k <= n; ++k) {
-    const auto successes = static_cast<double>(k);
-    sum += std::exp(std::lgamma(count + 1) - std::lgamma(successes + 1) -
-                    std::lgamma(count - successes + 1) + successes * std::log(p) +
-                    (count - successes) * std::log1p(-p));
-  }
-  return sum;
-}
 
 // The stretch whose excess over `level` sums to most.
 Part LargestSum(const std::vector<double>& values, double level) {

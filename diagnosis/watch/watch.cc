@@ -11,6 +11,7 @@
 #include "diagnosis/watch/rows_wanted.h"
 #include "diagnosis/watch/series.h"
 #include "diagnosis/watch/shift.h"
+#include "diagnosis/watch/spikes.h"
 #include "diagnosis/watch/stall.h"
 
 namespace fathom::diagnosis {
@@ -164,6 +165,9 @@ Suspicion Watch(const JobView& view, const DiagnosisConfig& config) {
   LookWithin(view, series, config, out);
   out.past = PastOf(series, out.episode, config);
   if (!out.stalled) AskPeers(view, config, out);
+  out.spikes = RememberSpikes(view, series, out.slow || out.stalled, config);
+  const double expected = out.expected.Seconds();
+  out.differs |= !out.slow && WhoseSpikes(view, out.spikes, expected, config).has_value();
   if (out.stalled) out.rows = RowsForStall(view, config);
   return out;
 }

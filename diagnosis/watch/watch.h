@@ -55,6 +55,7 @@ struct Suspicion {
   std::vector<Suspicion> rise;
   // To be handed back in JobView::past: the window and no more than three times trailing_window.
   std::vector<PastIteration> past;
+  SpikeMemory spikes;  // to be handed back in JobView::spikes
 };
 
 Suspicion Watch(const JobView& view, const DiagnosisConfig& config);

@@ -43,6 +43,7 @@ LiveOutcome RunLive(const JobView& whole, const DiagnosisConfig& config, std::si
     JobView view = After(whole, n);
     view.episode = episode;
     view.past = std::move(outcome.suspicion.past);
+    view.spikes = std::move(outcome.suspicion.spikes);
     view.iterations_seen = static_cast<std::int64_t>(n);
     KeepWindow(newest, view);
     outcome.suspicion = Watch(view, config);

@@ -193,6 +193,7 @@ diagnosis::JobView JobState::View(const NodeConnected& connected) const {
   view.device_windows = detail_.View();
   view.episode = suspicion_.episode;
   view.past = suspicion_.past;
+  view.spikes = suspicion_.spikes;
   std::optional<SummaryWindow::Snapshot> window(window_.Share());
   lock.Unlock();
   view.window = window->View();

@@ -167,6 +167,7 @@ void Session::Look() {
   double took = options_.now() - start;
   view_.episode = outcome_.suspicion.episode;
   view_.past = outcome_.suspicion.past;
+  view_.spikes = outcome_.suspicion.spikes;
   outcome_.diagnosis = {};
   if (outcome_.suspicion.slow || outcome_.suspicion.stalled || outcome_.suspicion.differs) {
     Fetch(outcome_.suspicion.rows);

@@ -110,6 +110,7 @@ Seen SeeLive(const std::vector<double>& times, std::size_t from = 0, std::size_t
     JobView view = JobOf({times.begin(), times.begin() + static_cast<std::ptrdiff_t>(n)});
     view.episode = seen.last.episode;
     view.past = seen.last.past;
+    view.spikes = seen.last.spikes;
     testing::KeepWindow(newest, view);
     seen.last = Watch(view, {});
     const bool told = seen.last.slow && n > from && seen.told_after < 0;
