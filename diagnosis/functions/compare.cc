@@ -128,7 +128,15 @@ std::string SharedInWords(const Candidates& all, const Candidate& named, double 
   if (GrownAlike(all, named, {limits.shared, limits.alike})) {
     return "a function that has grown more than others: all that it does takes longer alike";
   }
-  if (named.peers < limits.shared || of_loss == 0 || of_loss >= kMostOfLoss) return "";
+  if (named.peers < limits.shared) return "";
+  const double growth = named.mine.whole / named.peers - 1;
+  if (limits.flop_times - 1 >= limits.alike * growth) {
+    return absl::StrFormat(
+        "a function of its own: it has %.1f times the products of matrices (FLOP) of its peers to "
+        "compute, in what they all do",
+        limits.flop_times);
+  }
+  if (of_loss == 0 || of_loss >= kMostOfLoss) return "";
   return absl::StrFormat(
       "a function that explains most of what is lost: %s, where its peers spend time too (%.0f %%, "
       "it %.0f %%), explains %.0f %% of it",

@@ -7,7 +7,9 @@
 // is the innermost place that holds most of all excess that the capture shows, a fair part of what
 // the job loses, and more than chance makes of so few iterations (chance.h). Of its own time is not
 // what the culprit waited for a core beyond its peers. Nobody's place is named where what the
-// culprit does besides has grown alike: then the rank is slow at all it does.
+// culprit does besides has grown alike: then the rank is slow at all it does. Nor is one in which
+// its peers spend time as well, where it has as many more products of matrices to compute, or where
+// the place holds less than half of the loss: then it does more of what they all do.
 //
 // Units: shares of the culprit's time, 0 to 1. Thread-safety: pure.
 // Errors: abstains, with what is missing in Detail::missing. Cost: O(ranks × stacks × depth × log).
@@ -37,6 +39,7 @@ struct CompareLimits {
   double alike = 0.5;                // as much growth, of that of the place, is growth alike
   double doing_share = 0.5;          // of the excess, that tells what the thread does there
   std::size_t table_rows = 8;
+  double flop_times = 0;  // no limit: its products of matrices against its peers'; 0: not known
 };
 
 // `lost`: share of an iteration that the culprit costs, on average; 0: not known.

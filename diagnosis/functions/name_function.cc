@@ -12,6 +12,7 @@
 #include "diagnosis/functions/loader_workers.h"
 #include "diagnosis/functions/role_peers.h"
 #include "diagnosis/model/lookup.h"
+#include "diagnosis/stats/robust.h"
 #include "diagnosis/wording/phrase.h"
 
 namespace fathom::diagnosis {
@@ -146,6 +147,23 @@ double LostShare(const Verdict& verdict) {
   return share / static_cast<double>(std::max<std::int64_t>(verdict.every, 1));
 }
 
+double MegaFlopOf(const JobView& view, RankId rank) {
+  std::vector<double> values;
+  for (const IterationSummary& it : view.window) {
+    const RankIteration* mine = RankIn(it, rank);
+    if (mine != nullptr) values.push_back(mine->mega_flop);
+  }
+  return Median(std::move(values));
+}
+
+// 0: not known.
+double FlopTimes(const JobView& view, RankId rank, const std::vector<RankId>& peers) {
+  std::vector<double> of_peers;
+  for (const RankId peer : peers) of_peers.push_back(MegaFlopOf(view, peer));
+  const double usual = Median(std::move(of_peers));
+  return usual > 0 ? MegaFlopOf(view, rank) / usual : 0;
+}
+
 // The first of its ranks that the capture was made for.
 RankId AccusedIn(const StackCapture& capture, const Verdict& verdict) {
   for (const RankId rank : verdict.entity.ranks) {
@@ -175,6 +193,7 @@ Detail FindFunction(const JobView& view, const StackCapture& capture, const Verd
   const bool traced = mine != capture.ranks.end() && mine->second.source.starts_with("trace");
   CompareLimits limits;
   limits.sigmas = kConvictedSigmas;
+  limits.flop_times = FlopTimes(view, rank, peers);
   const Detail seen =
       CompareFunctions(capture, rank, peers, traced ? 0 : LostShare(verdict), limits);
   return LookBeside(capture, rank, peers, LookIntoWorkers(capture, rank, peers, seen));

@@ -17,7 +17,8 @@ namespace {
 
 constexpr double kBytesPerMegabyte = 1e6;
 constexpr std::size_t kPathsShown = 3;
-constexpr Nanos kSoon{8'000'000'000};    // three tellings of a source, and their way
+constexpr double kSureOf = 4;          // × link_megabytes: what names nobody then will name nobody
+constexpr Nanos kSoon{8'000'000'000};  // three tellings of a source, and their way
 constexpr Nanos kFound{12'000'000'000};  // agents look for new connections every 10 s
 
 double MegabytesOf(std::uint64_t bytes) { return static_cast<double>(bytes) / kBytesPerMegabyte; }
@@ -178,7 +179,9 @@ bool NetworkMayTellSoon(const JobView& view, const std::vector<RankId>& members,
       carried |= within.contains(facts.rank) && within.contains(flow.peer);
     }
   }
-  return carried && !AreEnough(PathsOf(view, members, config));
+  DiagnosisConfig sure = config;
+  sure.link_megabytes *= kSureOf;
+  return carried && !AreEnough(PathsOf(view, members, sure));
 }
 
 void NameSlowNetwork(const JobView& view, const SlowNetwork& network, Verdict& verdict) {

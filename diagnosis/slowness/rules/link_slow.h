@@ -58,8 +58,8 @@ struct SlowNetwork {
                                                         const DiagnosisConfig& config);
 
 // Whether the transport is known to carry what these ranks send each other, and has not told enough
-// of it since the slowness, or nothing yet in a job that has just begun: a few seconds later it may
-// tell which path it is.
+// of it since the slowness to be sure that no path stands out, or nothing yet in a job that has
+// just begun: a few seconds later it may tell which path it is.
 [[nodiscard]] bool NetworkMayTellSoon(const JobView& view, const std::vector<RankId>& members,
                                       const Suspicion& suspicion, const DiagnosisConfig& config);
 

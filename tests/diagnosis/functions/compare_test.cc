@@ -113,6 +113,24 @@ TEST(CompareFunctions, OneThatHoldsAPartAndInWhichPeersAreAsWellIsNotNamed) {
   EXPECT_EQ(most.where.line, 99u);
 }
 
+TEST(CompareFunctions, WhoHasMoreToComputeOfWhatAllDoHasNoFunction) {
+  CompareLimits limits;
+  limits.flop_times = 10;
+  const StackCapture forward = Captured(Rank(240, 120));
+  const Detail found = CompareFunctions(forward, RankId(2), kPeers, 0.55, limits);
+  EXPECT_FALSE(found.known());
+  EXPECT_EQ(found.missing,
+            "a function of its own: it has 10.0 times the products of matrices (FLOP) of its peers "
+            "to compute, in what they all do");
+  // What it alone does is its own, whatever that computes.
+  const StackCapture evaluates =
+      Captured(Rank(60, 110, {{{kModule, "evaluate /job/train.py:33", kMain}, 220}}));
+  EXPECT_EQ(CompareFunctions(evaluates, RankId(2), kPeers, 0.55, limits).where.function,
+            "evaluate");
+  limits.flop_times = 1.1;
+  EXPECT_TRUE(CompareFunctions(forward, RankId(2), kPeers, 0.55, limits).known()) << "hardly more";
+}
+
 TEST(CompareFunctions, OneThatHoldsHardlyAnythingOfTheLossIsNotNamed) {
   const Detail found =
       CompareFunctions(Captured(Rank(60, 110, {Sleep(40)})), RankId(2), kPeers, 0.55);

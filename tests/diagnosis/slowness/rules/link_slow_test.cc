@@ -132,6 +132,18 @@ TEST(LinkSlow, OfAJobThatHasJustBegunPathsAreWaitedFor) {
   EXPECT_FALSE(MayTellSoon(old));
 }
 
+TEST(LinkSlow, WhereThePathsNameNobodyYetMoreIsWaitedFor) {
+  JobView view = Job({{0, 3, 400, 800}, {1, 0, 400, 900}, {2, 1, 400, 800}, {3, 2, 400, 900}});
+  view.window = JobWithoutPaths(8, false).window;
+  view.iterations_seen = 1000;
+  const auto after = [&](std::uint64_t megabytes) {
+    for (RankFacts& facts : view.ranks) facts.flows[0].bytes_since = megabytes * kMegabytes;
+    return MayTellSoon(view);
+  };
+  EXPECT_TRUE(after(2));
+  EXPECT_FALSE(after(5));
+}
+
 TEST(LinkSlow, SmallFlowsMeasureNothing) {
   JobView view = Job({{0, 3, 400, 800}, {1, 0, 400, 2400}, {2, 1, 400, 2000}, {3, 2, 400, 900}});
   for (RankFacts& facts : view.ranks) facts.flows[0].bytes_since = kMegabytes / 2;
