@@ -155,20 +155,14 @@ void AddAccount(const Case& c, Findings& findings, Diagnosis& out) {
   for (Abstention& each : AbstainedOn(*accounting)) findings.abstained.push_back(std::move(each));
 }
 
-// A slow path holds all ranks up alike: nobody's own time tells of it.
-void AddPath(const Case& c, Findings& findings) {
+// What neither the job's past nor rows of some iterations tell: a slow path holds all ranks up
+// alike, and iterations that are rarely long, always by the same rank, are in no window together.
+void AddHidden(const Case& c, Findings& findings) {
   if (c.suspicion.slow || c.suspicion.stalled) return;
   if (std::any_of(findings.verdicts.begin(), findings.verdicts.end(), Convicts)) return;
-  if (auto verdict = FindOddPath(c.view, c.config)) {
-    findings.verdicts.push_back(*std::move(verdict));
-  }
-}
-
-// Iterations that are rarely long, and always by the same rank, are in no window together.
-void AddSpikes(const Case& c, Findings& findings) {
-  if (c.suspicion.slow || c.suspicion.stalled) return;
-  if (std::any_of(findings.verdicts.begin(), findings.verdicts.end(), Convicts)) return;
-  if (auto verdict = FindRareSpikes(c)) findings.verdicts.push_back(*std::move(verdict));
+  std::optional<Verdict> verdict = FindOddPath(c.view, c.config);
+  if (!verdict) verdict = FindRareSpikes(c);
+  if (verdict) findings.verdicts.push_back(*std::move(verdict));
 }
 
 Diagnosis DiagnoseOne(const JobView& view, const Suspicion& suspicion,
@@ -192,8 +186,7 @@ Diagnosis DiagnoseOne(const JobView& view, const Suspicion& suspicion,
   out.named = std::any_of(findings.verdicts.begin(), findings.verdicts.end(),
                           [](const Verdict& verdict) { return NamesSomebody(verdict); });
   AddAccount(c, findings, out);
-  AddPath(c, findings);
-  AddSpikes(c, findings);
+  AddHidden(c, findings);
   DropSlownessWhenStuck(findings.verdicts);
   std::stable_sort(findings.verdicts.begin(), findings.verdicts.end(), Stronger);
   out.verdicts = std::move(findings.verdicts);

@@ -1,12 +1,12 @@
 // Did a rank get more work, and of what kind? What it was asked to do in slow iterations against
 // what it was asked before, as far as its rows count it.
 //
-// Used by slowness/judge/judge_work, so that no device is convicted of what the model or its data
-// ask of it. Model: work of an iteration is counted in launches of kernels, in ops, in elements of
-// the batches that the DataLoader gave, and in the bytes of the rank's ops on each communicator;
-// longer sequences and more tokens move more activations, more layers launch more kernels. What
-// grew most is told. A device that is slow gets no more of any. Bytes are taken op by op, so that
-// an iteration that is cut does not count as less.
+// Used by slowness/judge/judge_work and wording/phrase, so that no device is convicted of what the
+// model or its data ask of it. Model: work of an iteration is counted in launches of kernels, in
+// ops, in elements of the batches that the DataLoader gave, and in the bytes of the rank's ops on
+// each communicator; longer sequences and more tokens move more activations, more layers launch
+// more kernels. What grew most is told. A device that is slow gets no more of any. Bytes are taken
+// op by op, so that an iteration that is cut does not count as less.
 //
 // Units: ratios; seconds. Thread-safety: pure. Errors: null where nothing of the rank is counted
 // now, or nothing was before. Cost: O(rows of the rank).

@@ -279,7 +279,7 @@ struct Spike {
 // Those that have been seen; a window is too short to hold several.
 struct SpikeMemory {
   Iteration judged{-1};       // none is missing up to here
-  std::vector<Spike> spikes;  // the newest, by index
+  std::vector<Spike> spikes;  // the largest of late, by index
 };
 
 struct JobView {

@@ -66,25 +66,22 @@ double LostTo(const Spike& spike) { return std::min(spike.own, spike.lost).Secon
 class OwnExcess {
  public:
   OwnExcess(const JobView& view, const JobSeries& series, std::size_t place)
-      : it_(SummaryOf(view, series.points[place].index)),
-        usual_(RegularAround(view, series, place)) {
+      : usual_(RegularAround(view, series, place)) {
     if (place > 0 && series.points[place - 1].regular) {
       before_ = SummaryOf(view, series.points[place - 1].index);
     }
   }
 
   template <typename Part>
-  double Of(RankId rank, const Part& part) const {
-    const RankIteration* mine = RankIn(*it_, rank);
-    const RankIteration* before = before_ == nullptr ? nullptr : RankIn(*before_, rank);
+  double Of(const RankIteration& rank, const Part& part) const {
+    const RankIteration* before = before_ == nullptr ? nullptr : RankIn(*before_, rank.rank);
     const double behind = before == nullptr ? 0 : Beyond(*before, usual_, part);
-    return (mine == nullptr ? 0 : Beyond(*mine, usual_, part)) + std::max(0.0, behind);
+    return Beyond(rank, usual_, part) + std::max(0.0, behind);
   }
 
  private:
-  const IterationSummary* const it_;
-  const IterationSummary* before_ = nullptr;
   const std::vector<const IterationSummary*> usual_;
+  const IterationSummary* before_ = nullptr;
 };
 
 Nanos PositiveOf(double seconds) { return Nanos::FromSeconds(std::max(0.0, seconds)); }
@@ -98,20 +95,21 @@ Spike SpikeOf(const JobView& view, const JobSeries& series, std::size_t place,
   spike.index = point.index;
   spike.begin = point.begin;
   spike.lost = Nanos::FromSeconds(lost);
-  RankId most = kNoRank;
+  const RankIteration* most = nullptr;
   double largest = 0, next = 0;
   for (const RankIteration& rank : it.ranks) {
-    const double own = excess.Of(rank.rank, OwnTimeOf);
-    if (own > largest) most = rank.rank;
+    const double own = excess.Of(rank, OwnTimeOf);
+    if (own > largest) most = &rank;
     next = std::max(next, std::min(own, largest));
     largest = std::max(largest, own);
   }
-  if (largest < config.mostly_share * lost || largest < config.peer_contrast * next) return spike;
-  spike.rank = most;
+  const bool explains = largest >= config.mostly_share * lost;
+  if (most == nullptr || !explains || largest < config.peer_contrast * next) return spike;
+  spike.rank = most->rank;
   spike.own = PositiveOf(largest);
-  spike.compute = PositiveOf(excess.Of(most, BusyOf));
-  spike.gc = PositiveOf(excess.Of(most, [](const RankIteration& r) { return r.gc; }));
-  spike.dataloader = PositiveOf(excess.Of(most, LoadingOf));
+  spike.compute = PositiveOf(excess.Of(*most, BusyOf));
+  spike.gc = PositiveOf(excess.Of(*most, [](const RankIteration& r) { return r.gc; }));
+  spike.dataloader = PositiveOf(excess.Of(*most, LoadingOf));
   return spike;
 }
 
@@ -215,16 +213,16 @@ std::optional<SpikeCulprit> WhoseSpikes(const JobView& view, const SpikeMemory& 
   if (own.size() < fewest) return std::nullopt;
   const std::vector<std::int64_t> gaps = GapsOf(own);
   if (ComeByCount(gaps) || IsOver(memory, own, gaps)) return std::nullopt;
-  SpikeCulprit culprit{own.front()->rank, level, own.size()};
+  SpikeCulprit culprit{.rank = own.front()->rank, .own = own};
   double lost = 0;
   for (const Spike& spike : memory.spikes) {
     if (spike.lost.Seconds() >= level) ++culprit.all;
     if (spike.index >= own.front()->index) lost += spike.lost.Seconds();
   }
   const double alike = 1 / static_cast<double>(ranks);
-  culprit.chance = BinomialTail(culprit.all, culprit.spikes, alike) / alike;
+  culprit.chance = BinomialTail(culprit.all, own.size(), alike) / alike;
   const AccountLimits limits;
-  const bool alone = culprit.spikes == culprit.all;
+  const bool alone = own.size() == culprit.all;
   if (culprit.chance > (alone ? limits.chance_live_far : limits.chance_live)) return std::nullopt;
   for (const Spike* spike : own) culprit.lost_s += LostTo(*spike);
   culprit.iterations = memory.judged.value - own.front()->index.value + 1;

@@ -23,6 +23,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "diagnosis/model/config.h"
 #include "diagnosis/model/job_view.h"
@@ -39,16 +40,15 @@ SpikeMemory RememberSpikes(const JobView& view, const JobSeries& series, bool in
 
 struct SpikeCulprit {
   RankId rank;
-  double least_s = 0;           // what loses less is not of their kind
-  std::size_t spikes = 0;       // of its own
-  std::size_t all = 0;          // of anybody's and nobody's
-  std::int64_t iterations = 0;  // since its first
-  double lost_s = 0;            // in its own
-  double share = 0;             // of the time since its first
-  double chance = 0;            // that one of the ranks has so many
+  std::vector<const Spike*> own;  // in the memory that was asked, by index; some
+  std::size_t all = 0;            // of their kind: anybody's and nobody's
+  std::int64_t iterations = 0;    // since its first
+  double lost_s = 0;              // in its own
+  double share = 0;               // of the time since its first
+  double chance = 0;              // that one of the ranks has so many
 };
 
-// `usual_s`: what an iteration takes; null where that is 0.
+// `usual_s`: what an iteration takes; null where that is 0. It refers to `memory`.
 std::optional<SpikeCulprit> WhoseSpikes(const JobView& view, const SpikeMemory& memory,
                                         double usual_s, const DiagnosisConfig& config);
 

@@ -37,7 +37,7 @@ struct RowsWanted {
 struct Suspicion {
   bool slow = false;     // enough irregular iterations to ask why
   bool stalled = false;  // some rank is stalled
-  bool differs = false;  // not slow against its past, but ranks that do the same differ
+  bool differs = false;  // not slow against its past, but a rank is, now or again and again
   bool settled = false;  // regular for a while: open verdicts on slowness may be closed
   Iteration onset{-1};   // first irregular iteration of the present episode
   Iteration usual_from;  // what was before tells nothing of what is usual
@@ -55,7 +55,7 @@ struct Suspicion {
   std::vector<Suspicion> rise;
   // To be handed back in JobView::past: the window and no more than three times trailing_window.
   std::vector<PastIteration> past;
-  SpikeMemory spikes;  // to be handed back in JobView::spikes
+  SpikeMemory spikes;  // to be handed back in JobView::spikes; whose they are: watch/spikes
 };
 
 Suspicion Watch(const JobView& view, const DiagnosisConfig& config);

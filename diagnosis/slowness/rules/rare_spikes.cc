@@ -17,31 +17,19 @@ namespace {
 
 constexpr char kSource[] = "iteration_summaries";
 
-// Medians over the spikes of a rank; seconds.
+// Medians over its spikes; seconds.
 struct Middle {
-  const Spike* first = nullptr;
   double own = 0, lost = 0, compute = 0, gc = 0, dataloader = 0;
 };
 
-Middle MiddleOf(const std::vector<Spike>& spikes, const SpikeCulprit& culprit) {
-  Middle middle;
-  std::vector<double> own, lost, compute, gc, dataloader;
-  for (const Spike& spike : spikes) {
-    const double lost_s = std::min(spike.own, spike.lost).Seconds();
-    if (spike.rank != culprit.rank || lost_s < culprit.least_s) continue;
-    if (middle.first == nullptr) middle.first = &spike;
-    own.push_back(spike.own.Seconds());
-    lost.push_back(spike.lost.Seconds());
-    compute.push_back(spike.compute.Seconds());
-    gc.push_back(spike.gc.Seconds());
-    dataloader.push_back(spike.dataloader.Seconds());
-  }
-  middle.own = Median(std::move(own));
-  middle.lost = Median(std::move(lost));
-  middle.compute = Median(std::move(compute));
-  middle.gc = Median(std::move(gc));
-  middle.dataloader = Median(std::move(dataloader));
-  return middle;
+Middle MiddleOf(const std::vector<const Spike*>& spikes) {
+  const auto median = [&](Nanos Spike::*part) {
+    std::vector<double> values;
+    for (const Spike* spike : spikes) values.push_back((spike->*part).Seconds());
+    return Median(std::move(values));
+  };
+  return {median(&Spike::own), median(&Spike::lost), median(&Spike::compute), median(&Spike::gc),
+          median(&Spike::dataloader)};
 }
 
 bool CpuTimesAreKnown(const JobView& view, RankId rank) {
@@ -62,7 +50,7 @@ Cause CauseOfMiddle(const JobView& view, RankId rank, const Middle& middle) {
 Grade GradeOfSpikes(const SpikeCulprit& culprit, Cause cause) {
   if (cause == Cause::kUnknown) return Grade::kHypothesis;
   const bool sure = culprit.chance <= AccountLimits().chance_live;
-  return sure || culprit.spikes == culprit.all ? Grade::kEstablished : Grade::kSupported;
+  return sure || culprit.own.size() == culprit.all ? Grade::kEstablished : Grade::kSupported;
 }
 
 Cost CostOfSpikes(const JobView& view, const SpikeCulprit& culprit) {
@@ -75,35 +63,34 @@ Cost CostOfSpikes(const JobView& view, const SpikeCulprit& culprit) {
 
 void Describe(const Case& c, const SpikeCulprit& culprit, const Middle& middle, Verdict& verdict) {
   const double usual = c.suspicion.expected.Seconds();
+  const auto spikes = static_cast<double>(culprit.own.size());
+  const auto all = static_cast<double>(culprit.all);
   verdict.sentence = absl::StrFormat(
       "%s makes single iterations long again and again, %s: %d so far, one in %.0f (%s instead of "
       "%s), each by %s more %s; they take %.0f %% of the job's time.",
-      RankName(c.view, culprit.rank), SinceInWords(middle.first->index), culprit.spikes,
-      static_cast<double>(culprit.iterations) / static_cast<double>(culprit.spikes),
-      Duration(usual + middle.lost), Duration(usual), Duration(middle.own),
-      CauseInWords(verdict.cause), 100 * culprit.share);
+      RankName(c.view, culprit.rank), SinceInWords(verdict.since_iteration), culprit.own.size(),
+      static_cast<double>(culprit.iterations) / spikes, Duration(usual + middle.lost),
+      Duration(usual), Duration(middle.own), CauseInWords(verdict.cause), 100 * culprit.share);
   verdict.evidence.push_back(
-      {"Iterations as long as these by this rank's own time, of all that are remembered.",
-       static_cast<double>(culprit.spikes), "iterations", static_cast<double>(culprit.all),
-       kSource});
+      {"Iterations as long as these by this rank's own time, of all that are remembered.", spikes,
+       "iterations", all, kSource});
   verdict.evidence.push_back(
       {"Its own time in such an iteration beyond the usual, against what "
        "the iteration lost.",
        middle.own, "s", middle.lost, kSource});
   verdict.counter_evidence.push_back(
-      {"Such iterations that were another rank's doing, or nobody's alone.",
-       static_cast<double>(culprit.all - culprit.spikes), "iterations",
-       static_cast<double>(culprit.all), kSource});
+      {"Such iterations that were another rank's doing, or nobody's alone.", all - spikes,
+       "iterations", all, kSource});
   verdict.would_change.push_back("A pattern in them: something that it does by design.");
 }
 
 }  // namespace
 
 std::optional<Verdict> FindRareSpikes(const Case& c) {
-  const SpikeMemory& memory = c.suspicion.spikes;
-  const auto culprit = WhoseSpikes(c.view, memory, c.suspicion.expected.Seconds(), c.config);
+  const auto culprit =
+      WhoseSpikes(c.view, c.suspicion.spikes, c.suspicion.expected.Seconds(), c.config);
   if (!culprit) return std::nullopt;
-  const Middle middle = MiddleOf(memory.spikes, *culprit);
+  const Middle middle = MiddleOf(culprit->own);
   Verdict verdict;
   verdict.entity.ranks = {culprit->rank};
   verdict.entity.node = NodeOf(c.view, culprit->rank);
@@ -111,8 +98,8 @@ std::optional<Verdict> FindRareSpikes(const Case& c) {
   verdict.grade = GradeOfSpikes(*culprit, verdict.cause);
   verdict.problem = ClassOf(verdict.cause);
   verdict.owner = OwnerOf(verdict.cause);
-  verdict.since_iteration = middle.first->index;
-  verdict.since_time = middle.first->begin;
+  verdict.since_iteration = culprit->own.front()->index;
+  verdict.since_time = culprit->own.front()->begin;
   verdict.cost = CostOfSpikes(c.view, *culprit);
   verdict.victims = RanksBeside(c.view, verdict.entity.ranks);
   Describe(c, *culprit, middle, verdict);
